@@ -15,7 +15,7 @@ typedef struct {
     size_t resolution, trials;
     uint64_t around;
     double rate;
-    bool all_trials;
+    bool all_trials, dry_run;
 } values;
 
 /* One search has several lengths and sizes, and asks for success alone. */
@@ -41,6 +41,8 @@ static const cli_option options[] = {
      "Where all trials go, one row a trial; trials that are there are not run again."},
     {"plot", 0, CLI_OUTPUT, offsetof(values, plot), "FILE.svg|.pdf|.png|-", NULL,
      "Picture; - draws in the terminal."},
+    {"dry-run", 0, CLI_FLAG, offsetof(values, dry_run), NULL, NULL,
+     "Run nothing: tell what the trials of --output say, wherever they were run."},
     CLI_DEVICE(offsetof(values, device)),
 };
 
@@ -65,7 +67,8 @@ static wt_status read_setting(cli_call *call, wt_threshold_spec *out) {
                                .around = (size_t)given->around,
                                .lengths = given->length.values,
                                .length_count = given->length.count,
-                               .seed = call->common.seed};
+                               .seed = call->common.seed,
+                               .as_made = given->dry_run};
     return WT_OK;
 }
 
@@ -90,8 +93,13 @@ static wt_status run(cli_call *call) {
     WT_TRY(cli_choose_device(call, given->device));
     WT_TRY(cli_train_finish(call, &given->train));
     WT_TRY(read_setting(call, &setting));
+    if (given->dry_run && given->output == NULL) {
+        status = wt_fail(call->context, WT_USAGE, "--dry-run tells of a table: which, by --output");
+        goto done;
+    }
     WT_TRY(wt_threshold_open(call->context, &setting, given->output, &threshold));
-    status = wt_threshold_run(call->context, threshold);
+    if (!given->dry_run)
+        status = wt_threshold_run(call->context, threshold);
     WT_TRY(status == WT_INTERRUPTED ? interrupted(call, threshold) : status);
     WT_TRY(wt_threshold_summarise(call->context, threshold, &summary));
     if (call->common.json)
@@ -126,7 +134,8 @@ const cli_command cli_threshold = {
         "T are fitted side by side, with intervals and information criteria; the lengths that "
         "are left out for want of a fitted m are named.\n\n"
         "With -o all trials are kept, also after Ctrl-C (exit code 75), and the same command goes "
-        "on from them; more lengths, trials or another range add to them. A file has one writer at "
+        "on from them; more lengths, trials or another range add to them. --dry-run reads the "
+        "table again, also one that was made on a GPU that is not here. A file has one writer at "
         "a "
         "time: a second run is refused (exit code 73).",
     .examples = "wattle threshold --length 100:400:100 --samples 10:200 -o threshold.csv "

@@ -46,6 +46,7 @@ typedef struct wt_threshold_spec {
     bool all_trials;              /* run them all, though it is decided whether the rate is met */
     size_t around;                /* further m tried on each side of the critical one */
     uint64_t seed;
+    bool as_made; /* the table is only read, on whatever device it was made */
 } wt_threshold_spec;
 
 /* What `wattle threshold` takes: m from 10 to 200 by 5, 40 trials at a rate of 0.8, 2 around. No
@@ -62,7 +63,7 @@ WT_API wt_status wt_threshold_open(wt_context *context, const wt_threshold_spec 
                                    const char *path, wt_threshold **out);
 WT_API void wt_threshold_free(wt_threshold *threshold);
 
-/* Runs what is missing. With a path, the finished trials are written there now and then and at the
+/* Runs what is missing; WT_USAGE where the table is only read and was made elsewhere. With a path, the finished trials are written there now and then and at the
  * end, also when it ends with WT_INTERRUPTED or a failure. */
 WT_API wt_status wt_threshold_run(wt_context *context, wt_threshold *threshold);
 /* Trials that are finished, those of the file too. */

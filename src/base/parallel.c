@@ -6,7 +6,11 @@
 #include "base/team.h"
 
 /* Of the chunk that this thread runs. */
-static _Thread_local int chunk_worker, chunk_width;
+typedef struct {
+    const wt_context *context;
+    int worker, width;
+} place;
+static _Thread_local place here;
 
 typedef struct {
     wt_context *context;
@@ -48,11 +52,13 @@ static void run_chunk(loop *run, size_t chunk, int worker) {
         record_failure(run, chunk, status, message);
 }
 
+bool wt_parallel_alone(const wt_context *context) {
+    return wt_chunk_message != NULL && (context == here.context || context->threads == 1);
+}
+
 /* On the calling thread, as the inside of another loop: the outer chunk owns the message. */
 static wt_status run_inline(loop *run) {
-    /* a context of the chunk's own may have fewer threads than the outer loop, and serves it alone
-     */
-    int worker = chunk_worker % run->context->threads;
+    int worker = run->context == here.context ? here.worker : 0;
     for (size_t begin = 0; begin < run->count; begin += run->grain) {
         size_t end = run->count - begin < run->grain ? run->count : begin + run->grain;
         wt_status status = wt_context_check_cancelled(run->context);
@@ -68,10 +74,30 @@ static wt_status run_inline(loop *run) {
 static void run_chunks(void *argument, int worker) {
     loop *run = argument;
     size_t chunk;
-    chunk_worker = worker;
-    chunk_width = run->threads;
+    here = (place){run->context, worker, run->threads};
     while ((chunk = atomic_fetch_add(&run->next, 1)) < run->chunks)
         run_chunk(run, chunk, worker);
+}
+
+/* On the team of the caller, who may be in a chunk: its place and message are as before after. */
+static wt_status run_on_team(loop *run) {
+    char *message = wt_chunk_message;
+    place before = here;
+    wt_status status = WT_OK;
+    wt_chunk_message = NULL;
+    pthread_mutex_init(&run->recording, NULL);
+    if (run->threads == 1)
+        run_chunks(run, 0);
+    else
+        status = wt_team_run(run->context, run->threads, run_chunks, run);
+    pthread_mutex_destroy(&run->recording);
+    if (status == WT_OK)
+        status = run->status;
+    here = before;
+    wt_chunk_message = message;
+    if (status != WT_OK && message != NULL)
+        memcpy(message, run->context->message, WT_MESSAGE_BYTES);
+    return status;
 }
 
 wt_status wt_parallel_for(wt_context *context, size_t count, size_t grain, wt_body_fn body,
@@ -88,20 +114,14 @@ wt_status wt_parallel_for(wt_context *context, size_t count, size_t grain, wt_bo
                 .status = WT_OK};
     run.chunks = (count - 1) / grain + 1;
     atomic_init(&run.first_failure, run.chunks);
-    if (wt_chunk_message != NULL)
+    if (wt_parallel_alone(context))
         return run_inline(&run);
     size_t most = (size_t)context->threads;
     run.threads = (int)(run.chunks < most ? run.chunks : most);
-    pthread_mutex_init(&run.recording, NULL);
-    wt_status status = WT_OK;
-    if (run.threads == 1)
-        run_chunks(&run, 0);
-    else
-        status = wt_team_run(context, run.threads, run_chunks, &run);
-    pthread_mutex_destroy(&run.recording);
-    return status == WT_OK ? run.status : status;
+    return run_on_team(&run);
 }
 
 int wt_parallel_width(const wt_context *context) {
-    return wt_chunk_message != NULL ? chunk_width : context->threads;
+    int own = wt_parallel_alone(context) ? 1 : context->threads;
+    return wt_chunk_message != NULL ? here.width * own : own;
 }

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L /* signals of threads */
-/* A team belongs to the thread that calls: two callers never share one. Its threads are started
- * when a loop first asks for so many, and end with the caller.
+/* A team belongs to the thread that calls: two callers never share one, and a loop inside another
+ * has a second one. Its threads are started when a loop first asks for so many, and end with the
+ * caller.
  *
  * 1. `open` holds the number of the loop and the seats that are free in it. Who takes a seat by one
  *    exchange is in the loop; the caller closes it by taking all that are left.
@@ -38,7 +39,9 @@ typedef struct team {
     pthread_t thread[WT_MAX_THREADS];
 } team;
 
-static _Thread_local team mine;
+#define LEVELS 2 /* a loop, and one inside it */
+static _Thread_local team teams[LEVELS];
+static _Thread_local int level; /* loops that the thread has called and is in */
 static pthread_key_t ends_with_caller;
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 static int unprepared; /* why */
@@ -130,8 +133,7 @@ static void *serve(void *given) {
     return NULL;
 }
 
-static void end_team(void *given) {
-    team *of = given;
+static void end_team(team *of) {
     pthread_mutex_lock(&of->mutex);
     atomic_store(&of->ending, true);
     pthread_cond_broadcast(&of->begun);
@@ -144,14 +146,21 @@ static void end_team(void *given) {
     memset(of, 0, sizeof *of);
 }
 
+static void end_teams(void *given) {
+    team *of = given;
+    for (int i = 0; i < LEVELS; i++)
+        if (of[i].others > 0)
+            end_team(&of[i]);
+}
+
 /* A process that was forked has the forking thread alone. */
 static void forget_team(void) {
-    memset(&mine, 0, sizeof mine);
+    memset(teams, 0, sizeof teams);
     pthread_setspecific(ends_with_caller, NULL);
 }
 
 static void prepare(void) {
-    unprepared = pthread_key_create(&ends_with_caller, end_team);
+    unprepared = pthread_key_create(&ends_with_caller, end_teams);
     if (unprepared == 0)
         unprepared = pthread_atfork(NULL, NULL, forget_team);
 }
@@ -167,58 +176,62 @@ static int start_thread(team *of) {
     return failed;
 }
 
-static int start_team(int others) {
+static int start_team(team *mine, int others) {
     int failed = pthread_once(&prepared, prepare);
     if (failed == 0)
         failed = unprepared;
-    if (failed == 0 && mine.others == 0) {
-        pthread_mutex_init(&mine.mutex, NULL);
-        pthread_cond_init(&mine.begun, NULL);
-        pthread_cond_init(&mine.done, NULL);
-        mine.patience = LEAST_PATIENCE;
-        failed = pthread_setspecific(ends_with_caller, &mine);
+    if (failed == 0 && mine->others == 0) {
+        pthread_mutex_init(&mine->mutex, NULL);
+        pthread_cond_init(&mine->begun, NULL);
+        pthread_cond_init(&mine->done, NULL);
+        mine->patience = LEAST_PATIENCE;
+        failed = pthread_setspecific(ends_with_caller, teams);
     }
-    while (failed == 0 && mine.others < others)
-        failed = start_thread(&mine);
+    while (failed == 0 && mine->others < others)
+        failed = start_thread(mine);
     return failed;
 }
 
-static void wake(int wanted) {
-    int sleepers = atomic_load(&mine.sleepers);
+static void wake(team *mine, int wanted) {
+    int sleepers = atomic_load(&mine->sleepers);
     if (sleepers == 0)
         return;
-    pthread_mutex_lock(&mine.mutex);
+    pthread_mutex_lock(&mine->mutex);
     if (wanted >= sleepers)
-        pthread_cond_broadcast(&mine.begun);
+        pthread_cond_broadcast(&mine->begun);
     for (int i = 0; wanted < sleepers && i < wanted; i++)
-        pthread_cond_signal(&mine.begun);
-    pthread_mutex_unlock(&mine.mutex);
+        pthread_cond_signal(&mine->begun);
+    pthread_mutex_unlock(&mine->mutex);
 }
 
-static void wait_for(int joined) {
-    if (look_for(all_left, &mine, (uint64_t)joined, wt_clock(), &mine.patience))
+static void wait_for(team *mine, int joined) {
+    if (look_for(all_left, mine, (uint64_t)joined, wt_clock(), &mine->patience))
         return;
-    pthread_mutex_lock(&mine.mutex);
-    atomic_store(&mine.sleeping, true);
-    sleep_for(all_left, &mine, (uint64_t)joined, &mine.done, &mine.patience);
-    atomic_store(&mine.sleeping, false);
-    pthread_mutex_unlock(&mine.mutex);
+    pthread_mutex_lock(&mine->mutex);
+    atomic_store(&mine->sleeping, true);
+    sleep_for(all_left, mine, (uint64_t)joined, &mine->done, &mine->patience);
+    atomic_store(&mine->sleeping, false);
+    pthread_mutex_unlock(&mine->mutex);
 }
 
 wt_status wt_team_run(wt_context *context, int threads, wt_team_fn work, void *argument) {
-    int others = threads - 1;
-    int failed = others > mine.others ? start_team(others) : 0;
+    if (level == LEVELS)
+        return wt_fail(context, WT_INTERNAL, "loops inside each other, %d deep", LEVELS + 1);
+    team *mine = &teams[level];
+    int others = threads - 1, failed = others > mine->others ? start_team(mine, others) : 0;
     if (failed != 0)
         return wt_fail(context, WT_MEMORY, "no more than %d of %d threads can be started: %s",
-                       mine.others + 1, threads, strerror(failed));
-    mine.work = work;
-    mine.argument = argument;
-    atomic_store(&mine.left, 0);
-    uint64_t loop = ((atomic_load(&mine.open) >> 32) + 1) & UINT32_MAX;
-    atomic_store(&mine.open, loop << 32 | (uint64_t)others);
-    wake(others);
+                       mine->others + 1, threads, strerror(failed));
+    mine->work = work;
+    mine->argument = argument;
+    atomic_store(&mine->left, 0);
+    uint64_t loop = ((atomic_load(&mine->open) >> 32) + 1) & UINT32_MAX;
+    atomic_store(&mine->open, loop << 32 | (uint64_t)others);
+    wake(mine, others);
+    level++;
     work(argument, 0);
-    uint64_t open = atomic_exchange(&mine.open, loop << 32);
-    wait_for(others - (int)(uint32_t)open);
+    level--;
+    uint64_t open = atomic_exchange(&mine->open, loop << 32);
+    wait_for(mine, others - (int)(uint32_t)open);
     return WT_OK;
 }

@@ -54,6 +54,16 @@ done:
     return status;
 }
 
+static wt_status draw_in_turn(wt_context *context, const wt_curve_setting *setting, uint64_t seed,
+                              labelled *train, labelled *test) {
+    if (setting->turn != NULL)
+        pthread_mutex_lock(setting->turn);
+    wt_status status = draw_both(context, setting, seed, train, test);
+    if (setting->turn != NULL)
+        pthread_mutex_unlock(setting->turn);
+    return status;
+}
+
 /* Samples chosen[0 .. count-1] of the data. */
 static wt_status gather(wt_context *context, const wt_sets *data, const size_t *chosen,
                         size_t count, labelled *out) {
@@ -135,7 +145,7 @@ wt_status wt_curve_cell(wt_context *context, const wt_curve_setting *setting,
     if (setting->data != NULL)
         WT_TRY(split(context, setting, seed, &train, &test));
     else
-        WT_TRY(draw_both(context, setting, seed, &train, &test));
+        WT_TRY(draw_in_turn(context, setting, seed, &train, &test));
     model.dim = train.sets.dim;
     model.keys = train.sets.keys;
     model.seed = seed;

@@ -7,6 +7,8 @@
 #ifndef WT_LAB_CURVE_CELL_H
 #define WT_LAB_CURVE_CELL_H
 
+#include <pthread.h>
+
 #include "lab/experiment.h"
 #include "wattle/fit.h"
 
@@ -24,6 +26,8 @@ typedef struct wt_curve_setting {
     const wt_ball_options
         *ball; /* least squares in norm balls instead; NULL = a ridge. One target */
     uint64_t seed, rep;
+    pthread_mutex_t *turn; /* held while samples are drawn: cells side by side draw one after the
+                              other, each by all threads. NULL = none are */
 } wt_curve_setting;
 
 /* Training samples that `samples` of the user's data leave after the hold-out; WT_USAGE when there

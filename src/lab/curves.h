@@ -48,6 +48,7 @@ typedef struct {
     wt_curve_setting *settings; /* (setting_count), repetition 0 of each */
     double *costs;              /* of a cell of each */
     size_t setting_count;
+    pthread_mutex_t *turn; /* of drawing, where cells run side by side on a device */
 } wt_curves_job;
 
 /* Checks the options and lists what is to be run. */

@@ -46,8 +46,10 @@ static void describe(const wt_context *context, const wt_curve_options *options,
 
 static wt_status run_cell(const void *user, wt_context *context, size_t index, size_t rep,
                           void *points) {
-    wt_curve_setting setting = ((const wt_curves_job *)user)->settings[index];
+    const wt_curves_job *work = user;
+    wt_curve_setting setting = work->settings[index];
     setting.rep = rep;
+    setting.turn = work->turn;
     return wt_curve_cell(context, &setting, points);
 }
 
@@ -61,9 +63,9 @@ static void print_line(const void *user, wt_output *out, size_t line, size_t rep
     wt_output_print(out, ",%llu,%zu,", (unsigned long long)curves->seed, rep);
 }
 
-/* Repetitions at a time on a device, which computes one while others are drawn, where they take no
+/* Repetitions at a time on a device, which computes one while the next is drawn, where they take no
  * more than half of its memory. */
-#define ON_DEVICE     16
+#define ON_DEVICE     4
 #define FEATURE_BYTES 4.5e9 /* of features that a device makes at a time, at the most */
 
 /* Bytes of a matrix of the largest n, and of features. */
@@ -88,11 +90,13 @@ static wt_engine engine_for(wt_context *context, const wt_curves_job *work) {
     engine.apart = true;
     engine.workers = threads < ON_DEVICE ? threads : ON_DEVICE;
     engine.workers = most < 1 ? 1 : most < (double)engine.workers ? (size_t)most : engine.workers;
+    engine.threads = threads;
     return engine;
 }
 
-static wt_status run_table(wt_context *context, const wt_curves_job *work) {
+static wt_status run_table(wt_context *context, wt_curves_job *work) {
     const wt_curves *curves = work->curves;
+    pthread_mutex_t turn;
     wt_script key = {.context = context};
     wt_table table = {.engine = engine_for(context, work),
                       .settings = work->setting_count,
@@ -110,8 +114,12 @@ static wt_status run_table(wt_context *context, const wt_curves_job *work) {
                       .run = run_cell,
                       .print = print_line,
                       .user = work};
+    if (pthread_mutex_init(&turn, NULL) != 0)
+        return wt_fail(context, WT_INTERNAL, "no lock for drawing");
+    work->turn = table.engine.apart ? &turn : NULL;
     describe(context, work->options, &key);
     wt_status status = wt_table_run(&table);
+    pthread_mutex_destroy(&turn);
     wt_script_free(&key);
     return status;
 }

@@ -17,7 +17,8 @@ static wt_status open_contexts(wt_engine *engine) {
         engine->contexts[i]->parent = engine->context;
         engine->contexts[i]->device = engine->context->device;
         wt_context_set_memory(engine->contexts[i], part);
-        WT_PASS(wt_context_set_threads(engine->contexts[i], 1));
+        WT_PASS(wt_context_set_threads(engine->contexts[i],
+                                       engine->threads == 0 ? 1 : (int)engine->threads));
     }
     return WT_OK;
 }

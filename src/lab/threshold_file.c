@@ -139,8 +139,10 @@ static wt_status read_line(wt_context *context, wt_threshold *threshold, const w
                            size_t number, size_t columns, char *line) {
     char *fields[COLUMNS] = {NULL}, key[20];
     wt_threshold_row row;
-    snprintf(key, sizeof key, "%016" PRIx64, threshold->key);
     bool good = split(line, columns, fields) && unquote(&fields[WORDS]);
+    if (good && threshold->setting.as_made && threshold->count == 0)
+        (void)wt_threshold_take_device(threshold, fields[WORDS]); /* old tables are the host's */
+    snprintf(key, sizeof key, "%016" PRIx64, threshold->key);
     if (good && strcmp(fields[0], key) != 0)
         return refuse_key(context, threshold, source, number, fields[WORDS]);
     if (!good || !parse_row(fields, &row))

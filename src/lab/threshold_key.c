@@ -77,6 +77,17 @@ static const char *value_of(const char *words, const char *name, size_t name_len
     return NULL;
 }
 
+bool wt_threshold_take_device(wt_threshold *threshold, const char *words) {
+    size_t length = 0;
+    const char *device = value_of(words, "device", strlen("device"), &length);
+    if (device == NULL || length >= sizeof threshold->device)
+        return false;
+    memcpy(threshold->device, device, length);
+    threshold->device[length] = '\0';
+    threshold->key = wt_threshold_key(threshold);
+    return true;
+}
+
 void wt_threshold_difference(const char *there, const char *here,
                              char out[WT_THRESHOLD_DIFFERENCE]) {
     size_t used = 0;

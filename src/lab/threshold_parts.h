@@ -19,13 +19,15 @@ typedef struct wt_threshold_tally {
     size_t successes, trials;
 } wt_threshold_tally;
 
+enum { WT_THRESHOLD_DEVICE = 64 };
+
 struct wt_threshold {
     wt_arena arena;            /* of lengths, texts and tallies */
     wt_threshold_spec setting; /* its lengths and texts are copies, its trial is the next */
     wt_train_spec train;
-    char device[64];             /* "host", or what a device is, without spaces */
-    uint64_t key;                /* of what a trial depends on, beside T, m and its number */
-    wt_threshold_tally *tallies; /* (lengths, grid) */
+    char device[WT_THRESHOLD_DEVICE]; /* "host", or what a device is, without spaces */
+    uint64_t key;                     /* of what a trial depends on, beside T, m and its number */
+    wt_threshold_tally *tallies;      /* (lengths, grid) */
     wt_threshold_row *rows;
     size_t count, room;
     wt_slots by_row;  /* to find them */
@@ -45,6 +47,13 @@ void wt_threshold_words(const wt_threshold *threshold, wt_script *out);
 void wt_threshold_difference(const char *there, const char *here,
                              char out[WT_THRESHOLD_DIFFERENCE]);
 
+/* The context's device: trials near their threshold may end otherwise elsewhere, and a table has
+ * those of one kind of device. */
+void wt_threshold_name_device(const wt_context *context, char out[WT_THRESHOLD_DEVICE]);
+
+/* Takes the device of these words for the search's; false where they name none. */
+bool wt_threshold_take_device(wt_threshold *threshold, const char *words);
+
 /* The result of one trial into the table. */
 wt_status wt_threshold_add(wt_context *context, wt_threshold *threshold,
                            const wt_threshold_row *row);
@@ -57,8 +66,12 @@ wt_threshold_tally wt_threshold_count(const wt_threshold *threshold, size_t leng
 size_t wt_threshold_tried(const wt_threshold *threshold, size_t length, size_t after);
 
 /* The next m to run at a length, or 0 when all is known; *critical is the critical m of those tried
- * so far, 0 = none. */
-size_t wt_threshold_next(const wt_threshold *threshold, size_t length, size_t *critical);
+ * so far, 0 = none. Around the threshold several are wanted whatever comes of the others: `skip` of
+ * them are passed over. */
+size_t wt_threshold_next(const wt_threshold *threshold, size_t length, size_t skip,
+                         size_t *critical);
+/* How many m of a length may be wanted at a time. */
+size_t wt_threshold_wanted(const wt_threshold_spec *setting);
 
 /* What the trials at a length that may still be run would take, about, in units of T m: one trial
  * is T m of them. */

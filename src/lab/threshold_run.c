@@ -1,7 +1,8 @@
-/* Rounds of trials: at every length the next block of its next m, all in one parallel loop; on a
- * device the block of a length is a fleet. */
+/* Rounds of trials: at every length the next block of its next m, all in one parallel loop. On a
+ * device a length is a fleet, with a block of every m that is known to be wanted. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "device/device.h"
@@ -10,7 +11,7 @@
 #include "network/learn/fleet.h"
 #include "wattle/random.h"
 
-/* Trials of an m a round, where it may be decided before the last; on a device a fleet. */
+/* Trials of an m a round, where it may be decided before the last. */
 enum { BLOCK = 8, DEVICE_BLOCK = 64 };
 #define SAVE_EVERY 5.0  /* seconds */
 #define SAVE_SHARE 0.05 /* of the time, at most, where the table is long */
@@ -128,18 +129,28 @@ done:
     return status;
 }
 
-/* The trials this length wants next, behind those of the others. */
-static void add_jobs(rounds *all, size_t length) {
-    const wt_threshold_spec *setting = &all->threshold->setting;
-    size_t block = wt_context_get_device(all->engine.context) == NULL ? BLOCK : DEVICE_BLOCK;
-    size_t critical, added = 0, most = setting->all_trials ? setting->trials : block;
-    size_t samples = wt_threshold_next(all->threshold, length, &critical);
-    for (size_t trial = 0; samples > 0 && trial < setting->trials && added < most; trial++)
+/* A block of trials of an m. */
+static void add_block(rounds *all, size_t length, size_t samples, size_t most) {
+    size_t added = 0;
+    for (size_t trial = 0; trial < all->threshold->setting.trials && added < most; trial++)
         if (wt_threshold_find(all->threshold, length, samples, trial) == NULL) {
             all->jobs[all->count++] = (job){
                 .row = {.length = length, .samples = samples, .trial = trial}, .finished = false};
             added++;
         }
+}
+
+/* The trials this length wants next, behind those of the others. */
+static void add_jobs(rounds *all, size_t length) {
+    const wt_threshold_spec *setting = &all->threshold->setting;
+    bool on_device = wt_context_get_device(all->engine.context) != NULL;
+    size_t block = on_device ? DEVICE_BLOCK : BLOCK, samples, critical;
+    for (size_t skip = 0; skip == 0 || on_device; skip++) {
+        samples = wt_threshold_next(all->threshold, length, skip, &critical);
+        if (samples == 0)
+            break;
+        add_block(all, length, samples, setting->all_trials ? setting->trials : block);
+    }
 }
 
 static wt_status run_round(rounds *all) {
@@ -182,11 +193,17 @@ wt_status wt_threshold_run(wt_context *context, wt_threshold *threshold) {
                   .engine = {.context = context, .what = all.what},
                   .next_save =
                       -INFINITY}; /* the first trial tells whether the file can be written */
+    char here[WT_THRESHOLD_DEVICE];
     wt_status status;
+    wt_threshold_name_device(context, here);
+    if (strcmp(here, threshold->device) != 0)
+        return wt_fail(context, WT_USAGE, "the trials are of %s, and this is %s", threshold->device,
+                       here);
     if (wt_context_get_device(context) != NULL)
         all.engine.workers = 1; /* fleets take the whole of it */
     WT_TRY(wt_engine_open(&all.engine));
-    WT_TRY(WT_NEW2(context, &all.jobs, setting->length_count, setting->trials, "trials"));
+    WT_TRY(WT_NEW2(context, &all.jobs, setting->length_count * wt_threshold_wanted(setting),
+                   setting->trials, "trials"));
     WT_TRY(WT_NEW(context, &all.fleets, setting->length_count + 1, "fleets"));
     do {
         status = run_round(&all);

@@ -22,7 +22,7 @@ static void add_cells(const wt_threshold *threshold, size_t length, wt_threshold
 
 static void find_critical(const wt_threshold *threshold, wt_threshold_point *point) {
     const wt_threshold_spec *setting = &threshold->setting;
-    wt_threshold_next(threshold, point->length, &point->critical);
+    wt_threshold_next(threshold, point->length, 0, &point->critical);
     point->censoring = point->critical == 0              ? WT_CENSORING_ABOVE
                        : point->critical == setting->low ? WT_CENSORING_BELOW
                                                          : WT_CENSORING_NO;

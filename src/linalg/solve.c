@@ -11,7 +11,7 @@
 #include "linalg/tiles.h"
 
 /* With few columns a tile is soon done, and larger ones keep the threads from meeting too often. */
-enum { FEW_COLUMNS = 32, TALL_TILE = 1024 };
+enum { FEW_COLUMNS = 32, TALL_TILE = 256 };
 
 typedef struct {
     const wt_routines *routines;

@@ -9,7 +9,7 @@
 
 /* A strip of P is small enough to be in the cache still when it is read again; a band of its
  * columns is one thread's, a slice of rows one visit to the sums. */
-enum { STRIP = 512, BAND = 64, SLICE = 128, ROWS_A_CHUNK = 128 };
+enum { STRIP = 512, BAND = 32, SLICE = 128, ROWS_A_CHUNK = 128 };
 
 typedef struct {
     const wt_thin_loops *loops;

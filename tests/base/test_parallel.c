@@ -1,5 +1,7 @@
 #include "base/parallel.h"
 
+#include <sched.h>
+
 #include "check.h"
 
 enum { ITEMS = 1003, GRAIN = 10, CHUNKS = 101 };
@@ -192,6 +194,60 @@ static wt_status own_context(void *argument, size_t begin, size_t end, int worke
     wt_context_free(context);
     return status;
 }
+/* With several threads it has a team of its own: two chunks meet. */
+typedef struct {
+    wt_context *context;
+    atomic_int here, *met;
+    bool fails;
+} meeting;
+static wt_status meet(void *argument, size_t begin, size_t end, int worker) {
+    meeting *at = argument;
+    (void)end;
+    if (worker < 0 || worker > 1)
+        return wt_fail(at->context, WT_INTERNAL, "worker %d of 2", worker);
+    if (at->fails)
+        return wt_fail(at->context, WT_DATA, "inner %zu", begin);
+    atomic_fetch_add(&at->here, 1);
+    for (double until = wt_clock() + 60; atomic_load(&at->here) < 2 && wt_clock() < until;)
+        sched_yield();
+    if (begin == 0 && atomic_load(&at->here) == 2)
+        atomic_fetch_add(at->met, 1);
+    return WT_OK;
+}
+typedef struct {
+    wt_context *context;
+    atomic_int met, other_worker;
+    size_t failing;
+} meetings;
+static wt_status meet_inside(void *argument, size_t begin, size_t end, int worker) {
+    meetings *all = argument;
+    wt_context *context;
+    (void)end;
+    WT_PASS(wt_context_new(&context));
+    meeting at = {.context = context, .met = &all->met, .fails = begin == all->failing};
+    wt_status status = wt_context_set_threads(context, 2);
+    if (status == WT_OK)
+        status = wt_parallel_for(context, 2, 1, meet, &at);
+    if (status == WT_OK) { /* the outer place is back: a loop of the outer context stays here */
+        inner_log log = {.context = all->context, .outer_worker = worker, .same_worker = true};
+        status = wt_parallel_for(all->context, 5, 1, count_inner, &log);
+        atomic_fetch_add(&all->other_worker, !log.same_worker);
+    }
+    wt_context_free(context);
+    return status;
+}
+static void contexts_of_chunks_may_have_threads(void **state) {
+    for (int threads = 2; threads <= 3; threads++) {
+        meetings all = {.context = *state, .failing = SIZE_MAX};
+        CHECK_OK(*state, wt_context_set_threads(*state, threads));
+        CHECK_OK(*state, wt_parallel_for(*state, 20, 1, meet_inside, &all));
+        assert_int_equal(atomic_load(&all.met), 20);
+        assert_int_equal(atomic_load(&all.other_worker), 0);
+        all.failing = 7;
+        CHECK_FAILS(*state, wt_parallel_for(*state, 20, 1, meet_inside, &all), WT_DATA, "inner 0");
+    }
+}
+
 static void workers_stay_below_the_threads_of_their_context(void **state) {
     atomic_int wrong = 0;
     CHECK_OK(*state, wt_context_set_threads(*state, 4));
@@ -206,6 +262,7 @@ int main(void) {
         cmocka_unit_test(results_do_not_depend_on_threads),
         cmocka_unit_test(the_first_failure_by_index_is_told),
         cmocka_unit_test(loops_may_be_nested),
+        cmocka_unit_test(contexts_of_chunks_may_have_threads),
         cmocka_unit_test(workers_stay_below_the_threads_of_their_context),
         cmocka_unit_test(a_cancelled_loop_stops),
     };

@@ -12,7 +12,7 @@ static size_t search_truth(wt_context *context, wt_threshold *threshold, size_t 
                            size_t *cells) {
     size_t critical, samples;
     *cells = 0;
-    while ((samples = wt_threshold_next(threshold, 6, &critical)) != 0) {
+    while ((samples = wt_threshold_next(threshold, 6, 0, &critical)) != 0) {
         assert_true(samples >= threshold->setting.low && samples <= threshold->setting.high);
         assert_int_equal((samples - threshold->setting.low) % threshold->setting.resolution, 0);
         for (size_t trial = 0; trial < threshold->setting.trials; trial++) {
@@ -77,7 +77,7 @@ static void around_ends_with_the_grid(void **state) {
 static void search_table(wt_context *context, wt_threshold *threshold, const size_t *successes) {
     const wt_threshold_spec *setting = &threshold->setting;
     size_t critical, samples;
-    while ((samples = wt_threshold_next(threshold, 6, &critical)) != 0) {
+    while ((samples = wt_threshold_next(threshold, 6, 0, &critical)) != 0) {
         size_t index = (samples - setting->low) / setting->resolution, trial = 0;
         while (wt_threshold_find(threshold, 6, samples, trial) != NULL)
             trial++;
@@ -170,8 +170,8 @@ static void a_verdict_comes_early(void **state) {
         for (int success = 0; success < 2; success++) {
             setting.all_trials = all == 1;
             CHECK_OK(*state, wt_threshold_open(*state, &setting, NULL, &threshold));
-            size_t critical, first = wt_threshold_next(threshold, 6, &critical), needed = 0;
-            while (wt_threshold_next(threshold, 6, &critical) == first) {
+            size_t critical, first = wt_threshold_next(threshold, 6, 0, &critical), needed = 0;
+            while (wt_threshold_next(threshold, 6, 0, &critical) == first) {
                 const wt_threshold_row row = {.length = 6,
                                               .samples = first,
                                               .trial = needed++,

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/parallel.h"
 #include "network/model/transformer_fast.h"
 
 static size_t round_up(size_t count, size_t to) {
@@ -201,7 +202,7 @@ done:
 
 wt_status wt_transformer_reserve(wt_context *context, wt_transformer_work *work, size_t groups,
                                  bool absorbed) {
-    work->nested = wt_chunk_message != NULL;
+    work->nested = wt_parallel_alone(context);
     work->absorbed = absorbed;
     WT_PASS(reserve_workers(context, work, work->nested ? 1 : (size_t)context->threads));
     if (groups > work->groups || absorbed != work->groups_absorbed) {
