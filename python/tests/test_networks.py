@@ -282,6 +282,10 @@ def test_threshold_gives_the_bits_of_the_command(command, tmp_path):
         assert rows(at.cells) == cells
     assert trials_of(tmp_path / "ours.csv") == trials_of(tmp_path / "theirs.csv")
     again = wt.threshold("and:1", length=[4, 6, 9], **TRIALS, output=tmp_path / "ours.csv")  # nothing is run again
+    read = wt.threshold("and:1", length=[4, 6, 9], **TRIALS, output=tmp_path / "ours.csv", dry_run=True)
+    assert read.to_dict() == mine
+    with pytest.raises(wt.Error, match="none is given"):
+        wt.threshold("and:1", length=[4, 6, 9], **TRIALS, dry_run=True)
     assert again.to_dict() == mine and len(ours.frame()["samples"]) == sum(len(at.cells) for at in ours.lengths)
     assert len(ours.plot()) == 2 and "critical m" in repr(ours)
 

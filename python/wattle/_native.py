@@ -1448,6 +1448,7 @@ class wt_threshold_spec(Structure):
     all_trials: bool
     around: int
     seed: int
+    as_made: bool
 
 
 class wt_threshold_cell(Structure):
@@ -2571,6 +2572,7 @@ wt_threshold_spec._fields_ = [
     ("all_trials", c_bool),
     ("around", c_size_t),
     ("seed", c_uint64),
+    ("as_made", c_bool),
 ]
 wt_threshold_cell._fields_ = [
     ("length", c_size_t),

@@ -363,6 +363,7 @@ def threshold(
     all_trials: bool = False,
     around: int = 2,
     output: Optional[FilePath] = None,
+    dry_run: bool = False,
     probability: float = 0,
     noise: float = 0,
     keep_ambiguous: bool = False,
@@ -399,7 +400,8 @@ def threshold(
 
     length: bits of a sample, a list or grid. samples: where m is looked for, "lo:hi". resolution: from
     one m to the next. restarts: runs of a trial at most. all_trials: run them all, though it is decided
-    whether the rate is met. around: further m tried on each side.
+    whether the rate is met. around: further m tried on each side. dry_run: run nothing, tell what the
+    trials of output= say, also of a table that was made on a GPU that is not here.
 
     >>> import wattle as wt
     >>> found = wt.threshold("and:1", length=[4, 6], samples="2:16", resolution=2, trials=3, around=0, model="head",
@@ -418,11 +420,12 @@ def threshold(
         spec.low, spec.high = _range(work, samples)
         spec.resolution, spec.trials = whole(resolution, "resolution"), whole(trials, "trials")
         spec.rate, spec.all_trials, spec.around = real(rate, "rate"), flag(all_trials, "all_trials"), whole(around, "around", 0)
-        spec.seed = trial.seed
+        spec.seed, spec.as_made = trial.seed, flag(dry_run, "dry_run")
         out = c_void_p()
         work(lib.wt_threshold_open, byref(spec), None if output is None else path_bytes(output, "output"), byref(out))
         found = Owned(out.value, lib.wt_threshold_free)
-        work(lib.wt_threshold_run, found.handle)
+        if not dry_run:
+            work(lib.wt_threshold_run, found.handle)
         lengths, fits, exponent = _summary(work, found.handle)
         count = lib.wt_threshold_trials(found.handle)
     cells = [[at.length, *row.values()] for at in lengths for row in at.cells.records()]

@@ -120,13 +120,18 @@ wt_status wt_threshold_open(wt_context *context, const wt_threshold_spec *settin
     made->arena = wt_arena_start(context, "a search");
     WT_TRY(copy_setting(context, setting, path, made));
     WT_TRY(try_first(context, &made->setting));
+    if (path == NULL && made->setting.as_made) {
+        status = wt_fail(context, WT_USAGE, "a table is to be read, and none is given");
+        goto done;
+    }
     made->tallies = WT_TAKE_ZERO(&made->arena, wt_threshold_tally, made->setting.length_count,
                                  grid_points(&made->setting));
     WT_TRY(made->arena.status);
     wt_threshold_name_device(context, made->device);
     made->key = wt_threshold_key(made);
     if (path != NULL) {
-        WT_TRY(wt_lock_open(context, path, &made->hold));
+        if (!made->setting.as_made) /* what is only read is not held */
+            WT_TRY(wt_lock_open(context, path, &made->hold));
         WT_TRY(wt_threshold_read(context, made, path));
     }
     *out = made;
@@ -149,6 +154,8 @@ void wt_threshold_free(wt_threshold *threshold) {
 /* ---- the table of trials ----------------------------------------------------------------------
  */
 
+enum { BLOCK = 8, DEVICE_BLOCK = 64 };
+
 static uint32_t hash_of(size_t length, size_t samples, size_t trial) {
     const size_t place[] = {length, samples, trial};
     return wt_slots_hash(0, place, sizeof place);
@@ -167,18 +174,35 @@ static wt_threshold_tally *tally_of(const wt_threshold *threshold, size_t length
                                (samples - setting->low) / setting->resolution];
 }
 
+/* Whole blocks count, of trials that were begun together: where a run was stopped, those that are
+ * missing are the ones that take longest, which fail. */
+static void count_trials(wt_threshold *threshold, size_t length, size_t samples) {
+    wt_threshold_tally *tally = tally_of(threshold, length, samples);
+    const wt_threshold_row *next;
+    while (tally != NULL && tally->found < threshold->setting.trials &&
+           (next = wt_threshold_find(threshold, length, samples, tally->found)) != NULL) {
+        tally->found++;
+        tally->found_successes += next->result.success;
+        if (tally->found % wt_threshold_block(threshold) == 0 ||
+            tally->found == threshold->setting.trials) {
+            tally->trials = tally->found;
+            tally->successes = tally->found_successes;
+        }
+    }
+}
+
+size_t wt_threshold_block(const wt_threshold *threshold) {
+    return strcmp(threshold->device, "host") == 0 ? BLOCK : DEVICE_BLOCK;
+}
+
 wt_status wt_threshold_add(wt_context *context, wt_threshold *threshold,
                            const wt_threshold_row *row) {
-    wt_threshold_tally *tally = tally_of(threshold, row->length, row->samples);
     WT_PASS(WT_GROW(context, &threshold->rows, threshold->count, &threshold->room, "trials"));
     WT_PASS(wt_slots_add(context, &threshold->by_row,
                          hash_of(row->length, row->samples, row->trial),
                          (uint32_t)threshold->count));
     threshold->rows[threshold->count++] = *row;
-    if (tally != NULL && row->trial < threshold->setting.trials) {
-        tally->trials++;
-        tally->successes += row->result.success;
-    }
+    count_trials(threshold, row->length, row->samples);
     return WT_OK;
 }
 

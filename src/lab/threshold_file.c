@@ -158,7 +158,7 @@ wt_status wt_threshold_read(wt_context *context, wt_threshold *threshold, const 
     char *text = NULL;
     size_t number = 1, columns = COLUMNS;
     wt_status status = wt_source_open(context, path, &source);
-    if (status == WT_NO_INPUT) {
+    if (status == WT_NO_INPUT && !threshold->setting.as_made) {
         status = WT_OK; /* a search that begins */
         goto done;
     }

@@ -17,6 +17,7 @@ typedef struct wt_threshold_row {
 /* What the trials at an m came to, of those that the setting counts. */
 typedef struct wt_threshold_tally {
     size_t successes, trials;
+    size_t found, found_successes; /* trials from number 0 on without a gap */
 } wt_threshold_tally;
 
 enum { WT_THRESHOLD_DEVICE = 64 };
@@ -53,6 +54,9 @@ void wt_threshold_name_device(const wt_context *context, char out[WT_THRESHOLD_D
 
 /* Takes the device of these words for the search's; false where they name none. */
 bool wt_threshold_take_device(wt_threshold *threshold, const char *words);
+
+/* Trials of an m that are begun together, where it may be decided before the last. */
+size_t wt_threshold_block(const wt_threshold *threshold);
 
 /* The result of one trial into the table. */
 wt_status wt_threshold_add(wt_context *context, wt_threshold *threshold,

@@ -11,8 +11,6 @@
 #include "network/learn/fleet.h"
 #include "wattle/random.h"
 
-/* Trials of an m a round, where it may be decided before the last. */
-enum { BLOCK = 8, DEVICE_BLOCK = 64 };
 #define SAVE_EVERY 5.0  /* seconds */
 #define SAVE_SHARE 0.05 /* of the time, at most, where the table is long */
 
@@ -144,7 +142,7 @@ static void add_block(rounds *all, size_t length, size_t samples, size_t most) {
 static void add_jobs(rounds *all, size_t length) {
     const wt_threshold_spec *setting = &all->threshold->setting;
     bool on_device = wt_context_get_device(all->engine.context) != NULL;
-    size_t block = on_device ? DEVICE_BLOCK : BLOCK, samples, critical;
+    size_t block = wt_threshold_block(all->threshold), samples, critical;
     for (size_t skip = 0; skip == 0 || on_device; skip++) {
         samples = wt_threshold_next(all->threshold, length, skip, &critical);
         if (samples == 0)

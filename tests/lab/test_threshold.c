@@ -162,10 +162,11 @@ static void luck_below_does_not_count(void **state) {
     wt_threshold_free(threshold);
 }
 
-/* Of 5 trials at a rate of 0.8 four successes decide, and two failures. */
+/* Of 20 trials at a rate of 0.8 16 successes decide, and 5 failures, at the end of a block of 8. */
 static void a_verdict_comes_early(void **state) {
     wt_threshold_spec setting = tiny();
     wt_threshold *threshold;
+    setting.trials = 20;
     for (int all = 0; all < 2; all++)
         for (int success = 0; success < 2; success++) {
             setting.all_trials = all == 1;
@@ -178,9 +179,31 @@ static void a_verdict_comes_early(void **state) {
                                               .result = {.success = success == 1, .runs = 1}};
                 CHECK_OK(*state, wt_threshold_add(*state, threshold, &row));
             }
-            assert_true(needed == (all ? 5u : success ? 4u : 2u));
+            assert_true(needed == (all ? 20u : success ? 16u : 8u));
             wt_threshold_free(threshold);
         }
+}
+
+/* Of trials in hand when a run was stopped those are missing that fail: no block counts that lacks
+ * one, in whatever order the others came. */
+static void blocks_that_were_left_do_not_count(void **state) {
+    static const size_t order[] = {0, 1, 3, 4, 5, 6, 7, 8, 12, 2, 9, 11, 10, 13, 14, 15, 16, 17};
+    wt_threshold_spec setting = tiny();
+    wt_threshold *threshold;
+    setting.trials = 18;
+    CHECK_OK(*state, wt_threshold_open(*state, &setting, NULL, &threshold));
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        const wt_threshold_row row = {.length = 6,
+                                      .samples = 8,
+                                      .trial = order[i],
+                                      .result = {.success = order[i] != 2, .runs = 1}};
+        CHECK_OK(*state, wt_threshold_add(*state, threshold, &row));
+        wt_threshold_tally found = wt_threshold_count(threshold, 6, 8);
+        size_t wanted = i < 9 ? 0 : i < 15 ? 8 : i < 17 ? 16 : 18; /* 2 ends a block, then 15 */
+        assert_int_equal(found.trials, wanted);
+        assert_int_equal(found.successes, wanted == 0 ? 0 : wanted - 1);
+    }
+    wt_threshold_free(threshold);
 }
 
 /* ---- real trials ------------------------------------------------------------------------------
@@ -278,6 +301,7 @@ int main(void) {
         cmocka_unit_test(critical_is_what_it_is_defined_to_be),
         cmocka_unit_test(luck_below_does_not_count),
         cmocka_unit_test(a_verdict_comes_early),
+        cmocka_unit_test(blocks_that_were_left_do_not_count),
         cmocka_unit_test(threads_and_files_change_nothing),
         cmocka_unit_test(finished_trials_survive_a_cancel),
         cmocka_unit_test(the_setting_is_borrowed_for_the_call_only),
