@@ -90,7 +90,8 @@ static wt_status run(cli_call *call) {
     wt_threshold_summary summary = WT_SIZED(wt_threshold_summary);
     wt_status status;
     cli_goes_on = given->output != NULL;
-    WT_TRY(cli_choose_device(call, given->device));
+    if (!given->dry_run) /* the table names its own */
+        WT_TRY(cli_choose_device(call, given->device));
     WT_TRY(cli_train_finish(call, &given->train));
     WT_TRY(read_setting(call, &setting));
     if (given->dry_run && given->output == NULL) {
@@ -102,6 +103,12 @@ static wt_status run(cli_call *call) {
         status = wt_threshold_run(call->context, threshold);
     WT_TRY(status == WT_INTERRUPTED ? interrupted(call, threshold) : status);
     WT_TRY(wt_threshold_summarise(call->context, threshold, &summary));
+    if (summary.cell_count == 0) { /* of a dry run */
+        status =
+            wt_fail(call->context, WT_DATA,
+                    "%s: has no whole block of trials at these lengths and samples", given->output);
+        goto done;
+    }
     if (call->common.json)
         WT_TRY(cli_threshold_emit(call, &setting, wt_threshold_trials(threshold), &summary));
     else

@@ -30,7 +30,9 @@ static bool is_apart(const wt_threshold_point *point) {
 }
 
 static const char *spell_critical(const wt_threshold_point *point, char out[64]) {
-    if (point->censoring == WT_CENSORING_ABOVE)
+    if (point->cells == 0)
+        snprintf(out, 64, "not tried");
+    else if (point->censoring == WT_CENSORING_ABOVE)
         snprintf(out, 64, is_apart(point) ? "none to %zu" : "above %zu", point->largest);
     else if (point->censoring == WT_CENSORING_BELOW)
         snprintf(out, 64, "at most %zu", point->critical);

@@ -1,5 +1,5 @@
 /* A repetition of the published learning curve as the command runs it, on any device: drawing,
- * fitting and predicting, alone and several side by side. */
+ * fitting and predicting, alone and among several. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #include "wattle/device.h"
 #include "wattle/memory.h"
 
-enum { BESIDE = 16 }; /* repetitions side by side */
+enum { BESIDE = 16 }; /* repetitions, some side by side */
 
 /* Seconds of `reps` repetitions, and the error of the last point. */
 static wt_status run_curve(cli_call *call, size_t n, size_t reps, uint64_t seed, double *seconds,

@@ -11,9 +11,9 @@
  * on may end with a few trials more or fewer at an m, with the same verdicts.
  *
  * All trials may be kept in a CSV file (docs/formats.md), and a search that finds some there goes
- * on from them. Of an m whole blocks count (8 trials, 64 on a device): of those in hand when a run
- * was stopped the ones are missing that take longest, which fail. Used so (examples/threshold.c is
- * the whole program):
+ * on from them. Of an m whole blocks count (8 trials, 64 on a device, or all that are asked for):
+ * of those in hand when a run was stopped the ones are missing that take longest, which fail. Used
+ * so (examples/threshold.c is the whole program):
  *
  *     wt_threshold_spec setting;
  *     WT_INIT(wt_threshold_spec, &setting);
@@ -65,7 +65,7 @@ WT_API wt_status wt_threshold_open(wt_context *context, const wt_threshold_spec 
                                    const char *path, wt_threshold **out);
 WT_API void wt_threshold_free(wt_threshold *threshold);
 
-/* Runs what is missing; WT_USAGE where the table is only read and was made elsewhere. With a path,
+/* Runs what is missing; WT_USAGE where the table is only read. With a path,
  * the finished trials are written there now and then and at the end, also when it ends with
  * WT_INTERRUPTED or a failure. */
 WT_API wt_status wt_threshold_run(wt_context *context, wt_threshold *threshold);

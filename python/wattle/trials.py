@@ -258,8 +258,8 @@ class Threshold(Result):
         rows = [("task", f"{self.task}, {self.model}"), ("trials run", str(self.trials_run))]
         for at in self.lengths:
             critical = {"no": f"{at.critical}", "below": f"at most {at.critical}",
-                        "above": f"above {at.cells.samples.max() if len(at.cells) else self.high}"}[at.censored]
-            rows.append((f"T = {at.length}", f"critical m {critical}, fitted {at.fitted}"))
+                        "above": f"above {at.cells.samples.max() if len(at.cells) else 0}"}[at.censored]
+            rows.append((f"T = {at.length}", f"critical m {critical}, fitted {at.fitted}" if len(at.cells) else "not tried"))
         rows += [(f"m = a + b {fit.growth}", f"b = {fit.slope}, R^2 {fit.r_squared:.4f}, AIC {fit.aic:.2f}")
                  for fit in self.fits]
         return rows + ([("exponent of T", str(self.exponent))] if self.fits else [])

@@ -22,7 +22,7 @@ typedef struct wt_engine {
     const char *what; /* is counted: "cells" */
     size_t workers;   /* units at a time, each on one thread; with 1 and not apart a unit has all
                          threads of the context */
-    size_t threads;   /* of a unit, where workers are apart; 0 = 1 */
+    size_t threads;   /* that a unit has instead, where workers are apart; 0 = one */
     size_t units;     /* that a round has at most: more workers are not needed; 0 = not known */
     bool apart;       /* every worker has a context of its own with its part of the memory budget:
                          whether a unit fits does not depend on the others */

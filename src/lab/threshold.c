@@ -101,8 +101,9 @@ static size_t grid_at(const wt_threshold_spec *setting, size_t index) {
     return setting->low + index * setting->resolution;
 }
 
-void wt_threshold_name_device(const wt_context *context, char out[WT_THRESHOLD_DEVICE]) {
-    const wt_device *device = wt_context_get_device(context);
+/* Trials near their threshold may end otherwise elsewhere: a table has those of one kind of device.
+ */
+static void name_device(const wt_device *device, char out[WT_THRESHOLD_DEVICE]) {
     if (device == NULL)
         snprintf(out, WT_THRESHOLD_DEVICE, "host");
     else
@@ -127,7 +128,7 @@ wt_status wt_threshold_open(wt_context *context, const wt_threshold_spec *settin
     made->tallies = WT_TAKE_ZERO(&made->arena, wt_threshold_tally, made->setting.length_count,
                                  grid_points(&made->setting));
     WT_TRY(made->arena.status);
-    wt_threshold_name_device(context, made->device);
+    name_device(made->setting.as_made ? NULL : wt_context_get_device(context), made->device);
     made->key = wt_threshold_key(made);
     if (path != NULL) {
         if (!made->setting.as_made) /* what is only read is not held */
@@ -311,20 +312,16 @@ static size_t below_all(const wt_threshold *threshold, size_t length) {
     return first > setting->low ? first - setting->resolution : 0;
 }
 
-size_t wt_threshold_wanted(const wt_threshold_spec *setting) {
-    size_t points = grid_points(setting);
-    return 2 * ((setting->around < points ? setting->around : points) + 1); /* no more are there */
-}
-
 size_t wt_threshold_next(const wt_threshold *threshold, size_t length, size_t skip,
                          size_t *critical) {
     const wt_threshold_spec *setting = &threshold->setting;
     size_t points = grid_points(setting), low, high;
+    size_t around = setting->around < points ? setting->around : points; /* no more are there */
     bracket(threshold, length, &low, &high);
     *critical = high < points ? grid_at(setting, high) : 0;
     if (low < high)
         return skip == 0 ? grid_at(setting, low + (high - low) / 2) : 0;
-    for (size_t i = 0, open = 0; i < wt_threshold_wanted(setting); i++) {
+    for (size_t i = 0, open = 0; i < 2 * (around + 1); i++) {
         size_t samples = neighbour(setting, high == 0 ? SIZE_MAX : high - 1, i);
         if (samples > 0 && judge(threshold, length, samples) == OPEN && open++ == skip)
             return samples;

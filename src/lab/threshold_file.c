@@ -17,28 +17,35 @@
 #define HEADING OLD_HEADING ",words"
 enum { COLUMNS = 11, WORDS = COLUMNS - 1, MOST_BYTES = 1 << 28 };
 
-wt_status wt_threshold_write(wt_context *context, const wt_threshold *threshold, const char *path) {
+static void print_row(wt_output *out, const wt_threshold *threshold, const wt_threshold_row *row,
+                      const char *words) {
+    wt_output_print(out, "%016" PRIx64 ",%zu,%zu,%zu,%d,%zu,", threshold->key, row->length,
+                    row->samples, row->trial, row->result.success, row->result.runs);
+    if (row->result.success)
+        wt_output_print(out, "%zu", row->result.success_step);
+    wt_output_print(out, ",");
+    if (row->result.runs > 0)
+        wt_output_print(out, "%.17g", row->result.best_accuracy);
+    wt_output_print(out, ",%zu,%.1f,", row->result.redrawn, row->result.seconds);
+    if (words != NULL)
+        wt_output_print(out, "\"%s\"", words);
+    wt_output_print(out, "\n");
+}
+
+wt_status wt_threshold_write(wt_context *context, const wt_threshold *threshold,
+                             const wt_threshold_row *const *ahead, size_t ahead_count,
+                             const char *path) {
     wt_output *out = NULL;
     wt_script words = {.context = context};
+    size_t count = threshold->count;
     wt_status status;
     wt_threshold_words(threshold, &words);
     WT_TRY(words.status);
     WT_TRY(wt_output_open(context, path, &out));
     wt_output_print(out, HEADING "\n");
-    for (size_t i = 0; i < threshold->count; i++) {
-        const wt_threshold_row *row = &threshold->rows[i];
-        wt_output_print(out, "%016" PRIx64 ",%zu,%zu,%zu,%d,%zu,", threshold->key, row->length,
-                        row->samples, row->trial, row->result.success, row->result.runs);
-        if (row->result.success)
-            wt_output_print(out, "%zu", row->result.success_step);
-        wt_output_print(out, ",");
-        if (row->result.runs > 0)
-            wt_output_print(out, "%.17g", row->result.best_accuracy);
-        wt_output_print(out, ",%zu,%.1f,", row->result.redrawn, row->result.seconds);
-        if (i == 0)
-            wt_output_print(out, "\"%s\"", words.text);
-        wt_output_print(out, "\n");
-    }
+    for (size_t i = 0; i < count + ahead_count; i++)
+        print_row(out, threshold, i < count ? &threshold->rows[i] : ahead[i - count],
+                  i == 0 ? words.text : NULL);
     WT_TRY(wt_output_commit(out));
 done:
     wt_output_free(out);

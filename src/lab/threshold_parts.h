@@ -48,10 +48,6 @@ void wt_threshold_words(const wt_threshold *threshold, wt_script *out);
 void wt_threshold_difference(const char *there, const char *here,
                              char out[WT_THRESHOLD_DIFFERENCE]);
 
-/* The context's device: trials near their threshold may end otherwise elsewhere, and a table has
- * those of one kind of device. */
-void wt_threshold_name_device(const wt_context *context, char out[WT_THRESHOLD_DEVICE]);
-
 /* Takes the device of these words for the search's; false where they name none. */
 bool wt_threshold_take_device(wt_threshold *threshold, const char *words);
 
@@ -74,8 +70,6 @@ size_t wt_threshold_tried(const wt_threshold *threshold, size_t length, size_t a
  * them are passed over. */
 size_t wt_threshold_next(const wt_threshold *threshold, size_t length, size_t skip,
                          size_t *critical);
-/* How many m of a length may be wanted at a time. */
-size_t wt_threshold_wanted(const wt_threshold_spec *setting);
 
 /* What the trials at a length that may still be run would take, about, in units of T m: one trial
  * is T m of them. */
@@ -83,6 +77,9 @@ double wt_threshold_left(const wt_threshold *threshold, size_t length);
 
 /* The file. A row of another key, or one that makes no sense, is WT_DATA; no file is no rows. */
 wt_status wt_threshold_read(wt_context *context, wt_threshold *threshold, const char *path);
-wt_status wt_threshold_write(wt_context *context, const wt_threshold *threshold, const char *path);
+/* `ahead`: rows that are not in the table yet, NULL = none. */
+wt_status wt_threshold_write(wt_context *context, const wt_threshold *threshold,
+                             const wt_threshold_row *const *ahead, size_t ahead_count,
+                             const char *path);
 
 #endif

@@ -2,7 +2,6 @@
  * device a length is a fleet, with a block of every m that is known to be wanted. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "device/device.h"
@@ -11,6 +10,8 @@
 #include "network/learn/fleet.h"
 #include "wattle/random.h"
 
+/* Sizes of a length a round, on a device. */
+enum { SIZES_A_ROUND = 16 };
 #define SAVE_EVERY 5.0  /* seconds */
 #define SAVE_SHARE 0.05 /* of the time, at most, where the table is long */
 
@@ -23,8 +24,9 @@ typedef struct {
     wt_threshold *threshold;
     wt_engine engine;
     job *jobs;
-    size_t count, taken; /* of this round; jobs whose rows are in the table already */
-    size_t *fleets;      /* (lengths + 1) first jobs of the lengths of this round */
+    size_t count, taken;            /* of this round; jobs whose rows are in the table already */
+    const wt_threshold_row **ahead; /* rows that are finished behind one that is not */
+    size_t *fleets;                 /* (lengths + 1) first jobs of the lengths of this round */
     size_t fleet_count;
     double next_save; /* by wt_clock */
     char what[64];    /* is counted */
@@ -63,7 +65,12 @@ static wt_status keep(void *user) {
     if (all->threshold->path == NULL || began < all->next_save)
         return WT_OK;
     WT_PASS(collect(all, false));
-    WT_PASS(wt_threshold_write(all->engine.context, all->threshold, all->threshold->path));
+    size_t ahead = 0;
+    for (size_t i = all->taken; i < all->count; i++)
+        if (all->jobs[i].finished)
+            all->ahead[ahead++] = &all->jobs[i].row;
+    WT_PASS(wt_threshold_write(all->engine.context, all->threshold, all->ahead, ahead,
+                               all->threshold->path));
     double now = wt_clock();
     all->next_save = now + fmax(SAVE_EVERY, (now - began) / SAVE_SHARE);
     return WT_OK;
@@ -127,9 +134,21 @@ done:
     return status;
 }
 
+/* Trials of an m in a round. */
+static size_t most_of(const rounds *all) {
+    const wt_threshold_spec *setting = &all->threshold->setting;
+    size_t block = wt_threshold_block(all->threshold);
+    return setting->all_trials || setting->trials < block ? setting->trials : block;
+}
+
+/* How many m of a length a round may have. */
+static size_t sizes_of(const rounds *all) {
+    return wt_context_get_device(all->engine.context) == NULL ? 1 : SIZES_A_ROUND;
+}
+
 /* A block of trials of an m. */
-static void add_block(rounds *all, size_t length, size_t samples, size_t most) {
-    size_t added = 0;
+static void add_block(rounds *all, size_t length, size_t samples) {
+    size_t added = 0, most = most_of(all);
     for (size_t trial = 0; trial < all->threshold->setting.trials && added < most; trial++)
         if (wt_threshold_find(all->threshold, length, samples, trial) == NULL) {
             all->jobs[all->count++] = (job){
@@ -140,14 +159,12 @@ static void add_block(rounds *all, size_t length, size_t samples, size_t most) {
 
 /* The trials this length wants next, behind those of the others. */
 static void add_jobs(rounds *all, size_t length) {
-    const wt_threshold_spec *setting = &all->threshold->setting;
-    bool on_device = wt_context_get_device(all->engine.context) != NULL;
-    size_t block = wt_threshold_block(all->threshold), samples, critical;
-    for (size_t skip = 0; skip == 0 || on_device; skip++) {
+    size_t samples, critical;
+    for (size_t skip = 0; skip < sizes_of(all); skip++) {
         samples = wt_threshold_next(all->threshold, length, skip, &critical);
         if (samples == 0)
             break;
-        add_block(all, length, samples, setting->all_trials ? setting->trials : block);
+        add_block(all, length, samples);
     }
 }
 
@@ -181,7 +198,7 @@ static wt_status save(void *user) {
     const wt_threshold *threshold = all->threshold;
     return threshold->path == NULL || threshold->count == 0
                ? WT_OK
-               : wt_threshold_write(all->engine.context, threshold, threshold->path);
+               : wt_threshold_write(all->engine.context, threshold, NULL, 0, threshold->path);
 }
 
 wt_status wt_threshold_run(wt_context *context, wt_threshold *threshold) {
@@ -191,17 +208,16 @@ wt_status wt_threshold_run(wt_context *context, wt_threshold *threshold) {
                   .engine = {.context = context, .what = all.what},
                   .next_save =
                       -INFINITY}; /* the first trial tells whether the file can be written */
-    char here[WT_THRESHOLD_DEVICE];
     wt_status status;
-    wt_threshold_name_device(context, here);
-    if (strcmp(here, threshold->device) != 0)
-        return wt_fail(context, WT_USAGE, "the trials are of %s, and this is %s", threshold->device,
-                       here);
+    if (setting->as_made)
+        return wt_fail(context, WT_USAGE, "the table is only read: as_made");
     if (wt_context_get_device(context) != NULL)
         all.engine.workers = 1; /* fleets take the whole of it */
     WT_TRY(wt_engine_open(&all.engine));
-    WT_TRY(WT_NEW2(context, &all.jobs, setting->length_count * wt_threshold_wanted(setting),
-                   setting->trials, "trials"));
+    WT_TRY(WT_NEW2(context, &all.jobs, setting->length_count * sizes_of(&all), most_of(&all),
+                   "trials"));
+    WT_TRY(WT_NEW2(context, &all.ahead, setting->length_count * sizes_of(&all), most_of(&all),
+                   "trials"));
     WT_TRY(WT_NEW(context, &all.fleets, setting->length_count + 1, "fleets"));
     do {
         status = run_round(&all);
@@ -210,6 +226,7 @@ wt_status wt_threshold_run(wt_context *context, wt_threshold *threshold) {
 done:
     wt_engine_close(&all.engine);
     wt_release(all.jobs);
+    wt_release(all.ahead);
     wt_release(all.fleets);
     return status;
 }

@@ -103,6 +103,8 @@ static void a_table_is_read_anywhere(void **state) {
     CHECK_SAYS(run(with_table(GROWTH)), 65, "device: cuda-NVIDIA-H200 there, host here");
     CHECK_PRINTS(run(with_table(GROWTH "--dry-run")),
                  "best exponent of T (0 is log): 0.548 (0.404, 0.677); by 7 lengths\n");
+    CHECK_PRINTS(run(with_table(GROWTH "--dry-run --device cuda --length 1600,6400")), "not tried");
+    CHECK_SAYS(run(with_table(GROWTH "--dry-run --length 6400 --plot -")), 65, "no whole block");
     CHECK_SAYS(run(with_table(GROWTH "--dry-run --seed 1")), 65, "seed: 43001 there, 1 here");
     assert_int_equal(stat(table, &after), 0);
     assert_int_equal(before.st_mtime, after.st_mtime);

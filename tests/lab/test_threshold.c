@@ -236,7 +236,7 @@ static void threads_and_files_change_nothing(void **state) {
     check_same_rows(whole, other);
     /* Half of the rows, written and read: the rest is run to the same end. */
     whole->count /= 2;
-    CHECK_OK(*state, wt_threshold_write(*state, whole, path));
+    CHECK_OK(*state, wt_threshold_write(*state, whole, NULL, 0, path));
     CHECK_FAILS(*state, wt_threshold_open(*state, &setting, path, &resumed), WT_CANNOT_CREATE,
                 "one writer at a time");
     wt_threshold_free(whole);

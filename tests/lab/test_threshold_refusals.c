@@ -60,7 +60,7 @@ static void what_differs_is_told(void **state) {
     wt_threshold *threshold;
     CHECK_OK(*state, wt_threshold_open(*state, &setting, NULL, &threshold));
     CHECK_OK(*state, wt_threshold_add(*state, threshold, &row));
-    CHECK_OK(*state, wt_threshold_write(*state, threshold, path));
+    CHECK_OK(*state, wt_threshold_write(*state, threshold, NULL, 0, path));
     wt_threshold_free(threshold);
 #define DIFFERS(change, words)                                                                     \
     do {                                                                                           \
@@ -79,6 +79,30 @@ static void what_differs_is_told(void **state) {
             ": restarts: 2 there, 5 here; seed: 3 there, 7 here");
 #undef DIFFERS
     assert_int_equal(unlink(path), 0);
+}
+
+/* A table that is only read is not written, nor held: another search may have it, and may have
+ * written trials that are ahead of others. */
+static void what_is_only_read_is_not_run(void **state) {
+    const wt_threshold_row row = {.length = 6, .samples = 4, .result = {.runs = 1}};
+    const wt_threshold_row later = {.length = 6, .samples = 4, .trial = 2, .result = {.runs = 1}};
+    const wt_threshold_row *ahead[] = {&later};
+    wt_threshold_spec setting = tiny();
+    wt_threshold *writer, *reader;
+    CHECK_OK(*state, wt_threshold_open(*state, &setting, path, &writer));
+    CHECK_OK(*state, wt_threshold_add(*state, writer, &row));
+    CHECK_OK(*state, wt_threshold_write(*state, writer, ahead, 1, path));
+    setting.as_made = true;
+    CHECK_OK(*state, wt_threshold_open(*state, &setting, path, &reader));
+    assert_int_equal(wt_threshold_trials(reader), 2);
+    assert_non_null(wt_threshold_find(reader, 6, 4, 2));
+    CHECK_FAILS(*state, wt_threshold_run(*state, reader), WT_USAGE, "only read");
+    wt_threshold_free(reader);
+    wt_threshold_free(writer);
+    assert_int_equal(unlink(path), 0);
+    CHECK_FAILS(*state, wt_threshold_open(*state, &setting, path, &reader), WT_NO_INPUT, "");
+    CHECK_FAILS(*state, wt_threshold_open(*state, &setting, NULL, &reader), WT_USAGE,
+                "none is given");
 }
 
 static void bad_settings_are_refused(void **state) {
@@ -108,6 +132,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(foreign_files_are_refused),
         cmocka_unit_test(what_differs_is_told),
+        cmocka_unit_test(what_is_only_read_is_not_run),
         cmocka_unit_test(bad_settings_are_refused),
     };
     return cmocka_run_group_tests(tests, open_path, close_path);
