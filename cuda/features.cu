@@ -73,13 +73,13 @@ struct heads_job {
     double *out;     /* (samples, columns) */
 };
 
-/* Keys from `first` on as rows of W numbers, zeros behind; their live flags. */
-template <int W>
+/* Keys from `first` on as rows of P pairs of numbers, zeros behind; their live flags. */
+template <int P>
 __device__ static void load_keys(const heads_job &job, size_t sample, size_t first, size_t count,
                                  double *keys, unsigned char *live) {
     size_t w = job.dim + 1;
-    for (size_t i = threadIdx.x; i < count * W; i += blockDim.x) {
-        size_t k = first + i / W, j = i % W;
+    for (size_t i = threadIdx.x; i < count * 2 * P; i += blockDim.x) {
+        size_t k = first + i / (2 * P), j = i % (2 * P);
         keys[i] = j < job.dim  ? job.key[(sample * job.keys + k) * job.dim + j]
                   : j + 1 == w ? 1.0
                                : 0.0;
@@ -96,10 +96,12 @@ __device__ static void place(const heads_job &job, size_t unit, size_t w, size_t
     *at = first * w + unit - first;
 }
 
-/* A thread a head, a block of threads a sample; w <= W. */
-template <int W> __global__ static void small_heads(heads_job job) {
-    extern __shared__ double keys[];
-    unsigned char *live = (unsigned char *)(keys + job.chunk * W);
+/* A thread a head, a block of threads a sample; w <= 2 P. Keys come in pairs of numbers, and stay
+ * in registers for both of their uses: reading them is what takes longest. */
+template <int P> __global__ static void small_heads(heads_job job) {
+    extern __shared__ double2 pairs[];
+    double *keys = (double *)pairs;
+    unsigned char *live = (unsigned char *)(pairs + job.chunk * P);
     size_t w = job.dim + 1, unit = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
     bool mine = unit < job.units;
     size_t at = 0, step = 0;
@@ -107,25 +109,32 @@ template <int W> __global__ static void small_heads(heads_job job) {
         place(job, unit, w, &at, &step);
     for (size_t sample = blockIdx.y; sample < job.samples; sample += gridDim.y) {
         double *row = job.out + sample * job.units * w + at;
-        double q[W], sum[W], most = -INFINITY, total = 0;
+        double2 q[P], sum[P];
+        double most = -INFINITY, total = 0;
 #pragma unroll
-        for (int j = 0; j < W; j++) {
-            q[j] = mine && j < w ? row[j * step] : 0;
-            sum[j] = 0;
+        for (int j = 0; j < P; j++) {
+            q[j].x = mine && 2 * j < w ? row[2 * j * step] : 0;
+            q[j].y = mine && 2 * j + 1 < w ? row[(2 * j + 1) * step] : 0;
+            sum[j] = make_double2(0, 0);
         }
         for (int pass = job.softmax ? 0 : 1; pass < 2; pass++)
             for (size_t first = 0; first < job.keys; first += job.chunk) {
                 size_t count = job.keys - first < job.chunk ? job.keys - first : job.chunk;
                 __syncthreads();
-                load_keys<W>(job, sample, first, count, keys, live);
+                load_keys<P>(job, sample, first, count, keys, live);
                 __syncthreads();
                 for (size_t i = 0; i < count; i++) {
                     if (!live[i])
                         continue;
-                    double s = 0;
+                    double2 key[P];
+                    double even = 0, odd = 0;
 #pragma unroll
-                    for (int j = 0; j < W; j++)
-                        s += q[j] * keys[i * W + j];
+                    for (int j = 0; j < P; j++) {
+                        key[j] = pairs[i * P + j];
+                        even += q[j].x * key[j].x;
+                        odd += q[j].y * key[j].y;
+                    }
+                    double s = even + odd;
                     if (pass == 0) {
                         most = fmax(most, s);
                         continue;
@@ -133,14 +142,19 @@ template <int W> __global__ static void small_heads(heads_job job) {
                     double weight = job.softmax ? exp(s - most) : s > 0 ? s : 0;
                     total += job.softmax ? weight : 1;
 #pragma unroll
-                    for (int j = 0; j < W; j++)
-                        sum[j] += weight * keys[i * W + j];
+                    for (int j = 0; j < P; j++) {
+                        sum[j].x += weight * key[j].x;
+                        sum[j].y += weight * key[j].y;
+                    }
                 }
             }
 #pragma unroll
-        for (int j = 0; j < W; j++)
-            if (mine && j < w)
-                row[j * step] = sum[j] / total;
+        for (int j = 0; j < P; j++) {
+            if (mine && 2 * j < w)
+                row[2 * j * step] = sum[j].x / total;
+            if (mine && 2 * j + 1 < w)
+                row[(2 * j + 1) * step] = sum[j].y / total;
+        }
     }
 }
 
@@ -186,12 +200,13 @@ __global__ static void large_heads(heads_job job) {
     }
 }
 
-template <int W> static void launch_small(cuda_lane *lane, heads_job job) {
-    job.chunk = SHARED_NUMBERS / W < job.keys ? SHARED_NUMBERS / W : job.keys;
-    size_t shared = job.chunk * W * sizeof(double) + job.chunk;
+template <int P> static void launch_small(cuda_lane *lane, heads_job job) {
+    size_t most = SHARED_NUMBERS / (2 * P);
+    job.chunk = most < job.keys ? most : job.keys;
+    size_t shared = job.chunk * (P * sizeof(double2) + 1);
     dim3 grid((unsigned)((job.units + THREADS - 1) / THREADS),
               (unsigned)(job.samples < 32768 ? job.samples : 32768));
-    small_heads<W><<<grid, THREADS, shared, lane->stream>>>(job);
+    small_heads<P><<<grid, THREADS, shared, lane->stream>>>(job);
 }
 
 static wt_status make_heads(cuda_lane *lane, const gpu_model *model, const gpu_rows *rows,
@@ -220,14 +235,14 @@ static wt_status make_heads(cuda_lane *lane, const gpu_model *model, const gpu_r
     job.softmax = model->spec.activation == WT_ACTIVATION_SOFTMAX;
     job.q = into;
     job.out = out;
-    if (w <= 5)
+    if (w <= 6)
+        launch_small<3>(lane, job);
+    else if (w <= 10)
         launch_small<5>(lane, job);
-    else if (w <= 9)
+    else if (w <= 18)
         launch_small<9>(lane, job);
-    else if (w <= 17)
-        launch_small<17>(lane, job);
     else if (small)
-        launch_small<33>(lane, job);
+        launch_small<17>(lane, job);
     else
         large_heads<<<dim3((unsigned)((count + THREADS - 1) / THREADS),
                            (unsigned)(samples < 32768 ? samples : 32768)),
