@@ -65,9 +65,8 @@ WT_API wt_status wt_threshold_open(wt_context *context, const wt_threshold_spec 
                                    const char *path, wt_threshold **out);
 WT_API void wt_threshold_free(wt_threshold *threshold);
 
-/* Runs what is missing; WT_USAGE where the table is only read. With a path,
- * the finished trials are written there now and then and at the end, also when it ends with
- * WT_INTERRUPTED or a failure. */
+/* Runs what is missing; WT_USAGE where the table is only read. With a path, the finished trials are
+ * written there now and then and at the end, also when it ends with WT_INTERRUPTED or a failure. */
 WT_API wt_status wt_threshold_run(wt_context *context, wt_threshold *threshold);
 /* Trials that are finished, those of the file too. */
 WT_API size_t wt_threshold_trials(const wt_threshold *threshold);

@@ -148,7 +148,7 @@ static wt_status read_line(wt_context *context, wt_threshold *threshold, const w
     wt_threshold_row row;
     bool good = split(line, columns, fields) && unquote(&fields[WORDS]);
     if (good && threshold->setting.as_made && threshold->count == 0)
-        (void)wt_threshold_take_device(threshold, fields[WORDS]); /* old tables are the host's */
+        wt_threshold_take_device(threshold, fields[WORDS]); /* old tables are the host's */
     snprintf(key, sizeof key, "%016" PRIx64, threshold->key);
     if (good && strcmp(fields[0], key) != 0)
         return refuse_key(context, threshold, source, number, fields[WORDS]);

@@ -77,15 +77,14 @@ static const char *value_of(const char *words, const char *name, size_t name_len
     return NULL;
 }
 
-bool wt_threshold_take_device(wt_threshold *threshold, const char *words) {
+void wt_threshold_take_device(wt_threshold *threshold, const char *words) {
     size_t length = 0;
     const char *device = value_of(words, "device", strlen("device"), &length);
     if (device == NULL || length >= sizeof threshold->device)
-        return false;
+        return;
     memcpy(threshold->device, device, length);
     threshold->device[length] = '\0';
     threshold->key = wt_threshold_key(threshold);
-    return true;
 }
 
 void wt_threshold_difference(const char *there, const char *here,

@@ -48,8 +48,8 @@ void wt_threshold_words(const wt_threshold *threshold, wt_script *out);
 void wt_threshold_difference(const char *there, const char *here,
                              char out[WT_THRESHOLD_DIFFERENCE]);
 
-/* Takes the device of these words for the search's; false where they name none. */
-bool wt_threshold_take_device(wt_threshold *threshold, const char *words);
+/* Takes the device of these words, where they name one, for the search's. */
+void wt_threshold_take_device(wt_threshold *threshold, const char *words);
 
 /* Trials of an m that are begun together, where it may be decided before the last. */
 size_t wt_threshold_block(const wt_threshold *threshold);
